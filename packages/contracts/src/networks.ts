@@ -125,7 +125,8 @@ const schema = {
       events_outside_bloom: { type: 'boolean' },
       /**
        * Whether a block's receipts and header can be hashed again as the chain does it, so that the block's hash proves
-       * what it contains. Default: `proven` only on the chains of which whole real blocks were rebuilt.
+       * what it contains. By default, only Ethereum and Arbitrum One are `proven`: whole real
+       * blocks of those were rebuilt.
        */
       receipts: { enum: ['proven', 'unproven'] },
       /**

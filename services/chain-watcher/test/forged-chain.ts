@@ -4,7 +4,7 @@ import type { TestChain } from '@quittance/testkit/chain.ts';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { sealBlock } from '../../../packages/chain-reader/test/receipts/seal-block.ts';
 
-type RawLog = { address: string; topics: string[]; data: string; blockHash: string; [field: string]: unknown };
+export type RawLog = { address: string; topics: string[]; data: string; blockHash: string; [field: string]: unknown };
 export type RawReceipt = Omit<ReceiptAnswer, 'logs'> & {
   transactionHash: string;
   blockHash: string;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
-import type { RawReceipt } from './forged-chain.ts';
+import type { RawLog, RawReceipt } from './forged-chain.ts';
 import { headOf, watchedWallet } from './support.ts';
 import {
   CONFIRMATIONS,
@@ -12,8 +12,6 @@ import {
   type TwoEndpoints,
 } from './two-endpoints.ts';
 import { untilReceived, untilScanned } from './world.ts';
-
-type RawLog = RawReceipt['logs'][number];
 
 let two: TwoEndpoints;
 let world: TwoEndpoints['world'];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { forgeFrom, type RawReceipt } from './forged-chain.ts';
+import { forgeFrom, type RawLog } from './forged-chain.ts';
 import { cursorOf, headOf, watchedWallet } from './support.ts';
 import {
   CONFIRMATIONS,
@@ -12,8 +12,6 @@ import {
   type TwoEndpoints,
 } from './two-endpoints.ts';
 import { untilReceived } from './world.ts';
-
-type RawLog = RawReceipt['logs'][number];
 
 let two: TwoEndpoints;
 let world: TwoEndpoints['world'];
@@ -26,11 +24,27 @@ beforeEach(async () => {
 });
 afterEach(() => two.close());
 
-/** Waits until the liar's blocks are read. Then the other endpoint has the true ones. */
-async function untilFollowed(height: number): Promise<void> {
+/**
+ * Pays a wallet in a block that the liar shows with another recipient, below a branch that fits it. The other endpoint has the true blocks
+ * once the liar's are read.
+ * @returns the block's height.
+ */
+async function payBehindForgedBlock(wallet: string, shownRecipient: string): Promise<number> {
+  const ahead = CONFIRMATIONS + 2;
+  for (const node of [liar, two.honest]) node.lag(ahead);
+  const height = (await headOf(world)) + 1;
+  await world.chain.transfer(wallet, 5n);
+  await world.chain.mine(ahead - 1);
+  const toOther = (log: RawLog) => ({ ...log, topics: log.topics.with(2, topicOf(shownRecipient)) });
+  liar.spoil(
+    await forgeFrom(world.chain, height, (receipts) =>
+      receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map(toOther) })),
+    ),
+  );
   liar.lag(0);
   await eventually(async () => expect(await cursorOf(world)).toBeGreaterThanOrEqual(height));
   two.honest.lag(0);
+  return height;
 }
 
 test('a header that does not have its hash is not believed', async () => {
@@ -48,18 +62,7 @@ test('a forged block whose answers all fit each other: nothing of it is confirme
   const [mine, other] = [await watchedWallet(world), await watchedWallet(world)];
   const confirmed = (wallet: string) =>
     world.received.filter(({ to, phase }) => to === wallet && phase === 'confirmed');
-  const ahead = CONFIRMATIONS + 2;
-  for (const node of [liar, two.honest]) node.lag(ahead);
-  const forged = (await headOf(world)) + 1;
-  await world.chain.transfer(mine, 5n);
-  await world.chain.mine(ahead - 1);
-  const toOther = (log: RawLog) => ({ ...log, topics: log.topics.with(2, topicOf(other)) });
-  liar.spoil(
-    await forgeFrom(world.chain, forged, (receipts) =>
-      receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map(toOther) })),
-    ),
-  );
-  await untilFollowed(forged);
+  const forged = await payBehindForgedBlock(mine, other);
   await untilIncident(world, 'endpoints_disagree', { block_number: forged, endpoint: 0 });
   await untilReceived(world, other, ['seen']);
   liar.spoil(null);
@@ -69,18 +72,7 @@ test('a forged block whose answers all fit each other: nothing of it is confirme
 
 test('a forged block that hides a transfer: an incident names it, and the truth is told once the endpoint is gone', async () => {
   const [mine, stranger] = [await watchedWallet(world), newWallet()];
-  const ahead = CONFIRMATIONS + 2;
-  for (const node of [liar, two.honest]) node.lag(ahead);
-  const forged = (await headOf(world)) + 1;
-  await world.chain.transfer(mine, 5n);
-  await world.chain.mine(ahead - 1);
-  const toStranger = (log: RawLog) => ({ ...log, topics: log.topics.with(2, topicOf(stranger)) });
-  liar.spoil(
-    await forgeFrom(world.chain, forged, (receipts) =>
-      receipts.map((receipt) => ({ ...receipt, logs: receipt.logs.map(toStranger) })),
-    ),
-  );
-  await untilFollowed(forged);
+  await payBehindForgedBlock(mine, stranger);
   await untilIncident(world, 'endpoints_disagree', { from_block: expect.any(Number), endpoint: 0 });
   expect(world.received.filter(({ to }) => to === mine)).toEqual([]);
   liar.spoil(null);

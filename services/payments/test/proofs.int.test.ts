@@ -103,7 +103,7 @@ test('transfers in one block that pay together have an entry each, in the order 
   const first = await arrive(one, 2, { transaction_id: second.transaction_id, transaction_event_index: 1 });
   const third = await arrive(one, 5, { transaction_event_index: 12 });
   await untilDetails(one, { status: 'PAID' });
-  // What comes later pays nothing.
+  // A transfer that comes later does not pay it.
   await arrive(one, 10, { transaction_event_index: 20 });
   const { json } = await read(one);
   expect(json.receipts).toEqual([first, second, third].map(receiptOf));

@@ -2,7 +2,7 @@ import type { RpcError, RpcErrorKind } from './errors.ts';
 
 /** Errors by which a node contradicts itself, or us about the chain. */
 const CONTRADICTIONS: readonly RpcErrorKind[] = ['invalid_answer', 'wrong_chain'];
-/** This many in this time are no chance any more. One may come from two nodes behind one address, of which one is late. */
+/** A load balancer with a late node behind it causes one now and then, but not so many in this time. */
 const TOO_MANY = 3;
 const MAX_AGE_MS = 600_000;
 

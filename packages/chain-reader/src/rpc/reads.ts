@@ -202,12 +202,30 @@ export async function readReceipts(
     inBatches(large, 1, ({ blockHash }) => readReceiptsOfBlock(rpc, blockHash)),
     readSingleReceipts(rpc, small),
   ]);
-  const found = new Map([...ofBlocks.flat(), ...singles].map((receipt) => [receipt.transactionHash, receipt]));
-  // Some nodes leave system transactions, or all transactions, out of a block's receipts, but show each receipt by itself.
-  const left = large.map(({ blockHash, transactions }) => {
+  const found = await fillIn(rpc, large, [...ofBlocks.flat(), ...singles]);
+  requireAll(wanted, found);
+  return found;
+}
+
+/**
+ * Some nodes leave system transactions, or all transactions, out of a block's receipts, but show each receipt by itself.
+ * @returns the receipts shown, and of these blocks those that were left out, by transaction hash.
+ */
+async function fillIn(
+  rpc: Asked,
+  blocks: readonly TransactionsOfBlock[],
+  shown: readonly Receipt[],
+): Promise<Map<string, Receipt>> {
+  const found = new Map(shown.map((receipt) => [receipt.transactionHash, receipt]));
+  const left = blocks.map(({ blockHash, transactions }) => {
     return { blockHash, transactions: transactions.filter((hash) => !found.has(hash)) };
   });
   for (const receipt of await readSingleReceipts(rpc, left)) found.set(receipt.transactionHash, receipt);
+  return found;
+}
+
+/** @throws RpcError `invalid_answer` when a receipt is missing, or is of a different block. */
+function requireAll(wanted: readonly TransactionsOfBlock[], found: ReadonlyMap<string, Receipt>): void {
   for (const { blockHash, transactions } of wanted) {
     if (!transactions.every((hash) => found.get(hash)?.blockHash === blockHash))
       throw new RpcError(
@@ -215,7 +233,6 @@ export async function readReceipts(
         'the node does not have the receipt of a transaction that it has shown in a block',
       );
   }
-  return found;
 }
 
 /** All receipts of a block, in their order. The caller proves them. @throws RpcError `invalid_answer` when one is missing. */
@@ -230,20 +247,18 @@ export async function readWholeBlock(
   ]);
   const block = header === null ? null : parseBlock(header);
   if (block?.hash !== hash) throw new RpcError('invalid_answer', 'a log of a block outside the chain');
-  const found = new Map(shown.map((receipt) => [receipt.transactionHash, receipt]));
-  const transactions = block.transactions.filter((transaction) => !found.has(transaction));
-  for (const receipt of await malformedIsFalse(rpc, readSingleReceipts(rpc, [{ blockHash: hash, transactions }])))
-    found.set(receipt.transactionHash, receipt);
-  const receipts = block.transactions.flatMap((transaction) => found.get(transaction) ?? []);
-  if (receipts.length < block.transactions.length || receipts.some((receipt) => receipt.blockHash !== hash))
-    throw new RpcError('invalid_answer', 'the node does not have the receipt of a transaction that it has shown');
+  const { transactions } = block;
+  const wanted = [{ blockHash: hash, transactions }];
+  const found = await malformedIsFalse(rpc, fillIn(rpc, wanted, shown));
+  requireAll(wanted, found);
+  const receipts = transactions.flatMap((transaction) => found.get(transaction) ?? []);
   return { block, header, receipts };
 }
 
 /** A receipt that cannot be one, or is of something else than was asked, is no chance of time as a missing one is. */
 const malformedIsFalse = <T>(rpc: Asked, reading: Promise<T>): Promise<T> =>
   reading.catch((error: unknown) => {
-    if (error instanceof RpcError && error.kind === 'invalid_answer') throw rpc.disproved(error.message);
+    if (error instanceof RpcError && error.kind === 'invalid_answer') rpc.disproved(error.message);
     throw error;
   });
 

@@ -1,6 +1,7 @@
 import { opinionsOf, type BlockOpinion, type ShownBlock } from '@quittance/chain-reader/chain/verify.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
+import { createPatience } from '../incidents/patience.ts';
 import { reportIncident } from '../incidents/report.ts';
 import { fencedTransaction, type Position, type Term } from '../leadership/term.ts';
 import { publishTransfers, recordTransfers } from '../transfers/publish.ts';
@@ -115,17 +116,14 @@ async function askOthers(
 
 /** Raises an incident about a block once endpoints have contradicted each other about it for a while. */
 function createDisagreementReport(term: Term) {
-  /** By block hash, in monotonic milliseconds. */
-  const disagreeingSince = new Map<string, number>();
+  const patience = createPatience(PATIENCE_MS);
   return async ({ block, rows: [row] }: Waiting, opinions: readonly BlockOpinion[]): Promise<void> => {
     const differing = opinions.flatMap((opinion) => (opinion.kind === 'differs' ? [opinion.reason] : []));
     if (differing.length === 0) {
-      disagreeingSince.delete(block.hash);
+      patience.ended(block.hash);
       return;
     }
-    const since = disagreeingSince.get(block.hash) ?? performance.now();
-    disagreeingSince.set(block.hash, since);
-    if (row === undefined || performance.now() - since < PATIENCE_MS) return;
+    if (!patience.isOver(block.hash) || row === undefined) return;
     const { transaction_id, transaction_event_index, endpoint } = row;
     const place = { transaction_id, transaction_event_index, block_number: block.number, endpoint };
     const incident = { kind: 'endpoints_disagree', detail: { ...place, answers: [block.hash, ...differing] } } as const;

@@ -9,6 +9,7 @@ import {
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { backoffMs, type Backoff } from '@quittance/runtime/concurrency/backoff.ts';
 import { withTimeout, DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
+import { createPatience } from '../incidents/patience.ts';
 import { reportIncident } from '../incidents/report.ts';
 import type { Position } from '../leadership/term.ts';
 import { fencedTransaction, type Term } from '../leadership/term.ts';
@@ -28,15 +29,15 @@ const PATIENCE_MS = 5_000;
 
 /**
  * Confirms the transfers for which one endpoint's answer is not enough: large ones, and where blocks are proven all of them. For proven
- * blocks see createBlockAgreement(). On other networks at least two endpoints must show the transfer at the same place and final. Each transfer is read again from the chain, independently of what is stored. While a second endpoint is silent or lags, the transfer waits.
+ * blocks see createBlockAgreement(). On other networks at least two endpoints must show the transfer at the same place and final. Each
+ * transfer is read again from the chain, independently of what is stored. While a second endpoint is silent or lags, the transfer waits.
  * When endpoints contradict each other, an incident is raised, and the transfer waits, too.
  * run() returns whether more can be confirmed at once.
  */
 export function createCrossCheckJob(term: Term, position: Position): { run(): Promise<{ more: boolean }> } {
   const { network, endpoints, pool, metrics, logger } = term;
   const [agree, { heights }] = [createBlockAgreement(term, position), position];
-  /** Since when endpoints have contradicted each other, by transaction, in monotonic milliseconds. */
-  const disagreeingSince = new Map<string, number>();
+  const patience = createPatience(PATIENCE_MS);
   /** How many transfers that cannot be confirmed yet come before the next ones to check. */
   let offset = 0;
   let notBefore = 0;
@@ -53,12 +54,10 @@ export function createCrossCheckJob(term: Term, position: Position): { run(): Pr
     const evidence = await withTimeout(DEADLINE_MS, asking);
     const stored = toTransfer(row);
     if (evidence.some((one) => contradictsStored(one, stored))) {
-      const since = disagreeingSince.get(event.transactionId) ?? performance.now();
-      disagreeingSince.set(event.transactionId, since);
-      if (performance.now() - since >= PATIENCE_MS) await reportDisagreement(term, row, evidence);
+      if (patience.isOver(event.transactionId)) await reportDisagreement(term, row, evidence);
       return false;
     }
-    disagreeingSince.delete(event.transactionId);
+    patience.ended(event.transactionId);
     if (!isAgreed(network, evidence)) return false;
     const confirmed = await fencedTransaction(term, async (tx) => {
       const changed = await confirmAgreed(tx, network.id, [row], 2);

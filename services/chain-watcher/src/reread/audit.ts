@@ -1,6 +1,7 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { createRangeSize } from '../blocks/ranges.ts';
 import { moveAudited, type FinalBlock } from '../leadership/cursor.sql.ts';
+import { createPatience } from '../incidents/patience.ts';
 import { reportIncident } from '../incidents/report.ts';
 import { fencedTransaction, type ChainView, type Position, type Term } from '../leadership/term.ts';
 import type { SecondReadingJob, StoreResult } from './background.ts';
@@ -50,7 +51,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
     const { from, to } = reading;
     // In the meantime, a back-fill has read blocks below these. The audit continues there.
     if (progress.audited() !== from - 1) return;
-    contradiction.isOver();
+    contradiction.ended();
     await storeDifferences(term, heights(), reading, {
       onlyMissed: true,
       store: (tx) => moveAudited(tx, network.id, to),
@@ -94,22 +95,17 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
 
 /** Reports endpoints that show other final blocks. A chain that only one endpoint shows may hide transfers, whichever of them it is. */
 function createContradictionReport(term: Term) {
-  /** Monotonic milliseconds; null while nothing contradicts our final blocks. */
-  let since: number | null = null;
+  const patience = createPatience(PATIENCE_MS);
   return {
     /** @param at `endpoint`: the one that our blocks were read from. */
     async report({ kind, message }: RpcError, at: { from_block: number; endpoint: number }): Promise<void> {
-      if (kind !== 'invalid_answer') return;
-      since ??= performance.now();
-      if (performance.now() - since < PATIENCE_MS) return;
+      if (kind !== 'invalid_answer' || !patience.isOver('final blocks')) return;
       const incident = { kind: 'endpoints_disagree', cause: 'audit', detail: { ...at, answer: message } } as const;
       await fencedTransaction(term, (tx) =>
         reportIncident(tx, term, incident, 'endpoints disagree about final blocks'),
       );
     },
-    isOver(): void {
-      since = null;
-    },
+    ended: (): void => patience.ended('final blocks'),
   };
 }
 
